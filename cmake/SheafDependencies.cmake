@@ -1,0 +1,42 @@
+# Third-party libraries. Arrow: an installed CMake package if there is one, else headers and libarrow out of
+# the pyarrow wheel in the project's virtual environment (`make setup` puts it there).
+set(SHEAF_VENV "${CMAKE_SOURCE_DIR}/.venv" CACHE PATH "Virtual environment with the pyarrow wheel")
+
+find_package(Threads REQUIRED)
+find_package(Arrow 26 CONFIG QUIET)
+if(Arrow_FOUND AND TARGET Arrow::arrow_shared)
+  add_library(sheaf_arrow INTERFACE)
+  target_link_libraries(sheaf_arrow INTERFACE Arrow::arrow_shared)
+else()
+  file(GLOB SHEAF_PYARROW "${SHEAF_VENV}/lib/python3*/site-packages/pyarrow")
+  if(NOT SHEAF_PYARROW)
+    message(FATAL_ERROR "Arrow C++ not found: no CMake package Arrow 26, and no pyarrow wheel below ${SHEAF_VENV}. Run `make setup`.")
+  endif()
+  file(REAL_PATH "${SHEAF_PYARROW}" SHEAF_PYARROW)
+  add_library(sheaf_arrow SHARED IMPORTED GLOBAL)
+  set_target_properties(sheaf_arrow PROPERTIES
+    IMPORTED_LOCATION "${SHEAF_PYARROW}/libarrow.so.2600"
+    INTERFACE_INCLUDE_DIRECTORIES "${SHEAF_PYARROW}/include"
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${SHEAF_PYARROW}/include")
+endif()
+
+find_package(Protobuf REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS url json)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_package(simdjson REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+find_library(SHEAF_ROARING roaring REQUIRED)
+if(SHEAF_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(SHEAF_BUILD_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,1 @@
+# Install rules: binary, headers, CMake package, libarrow beside it.
