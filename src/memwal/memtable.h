@@ -48,6 +48,8 @@ class Memtable {
   /// Batches below `batch_limit` only.
   std::vector<std::shared_ptr<arrow::RecordBatch>> batches(std::uint32_t batch_limit) const;
   bool is_tombstone(RowRef row) const;
+  /// Tombstones among all rows so far; nearly always 0, and then readers need not ask row by row.
+  std::uint64_t tombstone_count() const;
   /// The newest row of `key` among the first `batch_limit` batches.
   std::optional<RowRef> find_key(std::string_view key, std::uint32_t batch_limit) const;
   /// All rows with `column` = `value`, oldest first. `column` must be indexed.

@@ -66,6 +66,12 @@ struct ShardWriterStats {
   std::uint64_t entries_written = 0, flushes = 0;
 };
 
+/// One cut through a shard as its writer sees it.
+struct ShardState {
+  std::vector<MemtableView> views;  ///< newest first
+  std::shared_ptr<const ShardManifest> manifest;
+};
+
 class ShardWriter {
  public:
   virtual ~ShardWriter() = default;
@@ -81,6 +87,10 @@ class ShardWriter {
   /// Newest first: active memtable, then frozen ones. With the manifest known to this writer: a generation leaves the
   /// frozen list only after its manifest version is published.
   virtual std::vector<MemtableView> views() = 0;
+  /// views() and the newest manifest this writer knows, taken together: a row is in exactly one of the views or in a
+  /// generation below `manifest->current_generation`. No I/O, and never waits for a flush or for admission, which calls
+  /// it on the leader's thread.
+  virtual ShardState state() = 0;
 
   /// Freezes and flushes everything acknowledged so far; waits.
   virtual Status flush() = 0;
