@@ -1,11 +1,11 @@
 // ObjectStore: the one seam through which the engine does I/O.
 //
-// What: named immutable objects under a root (a folder, a bucket prefix, memory). Names are relative paths with '/'
-// and no leading '/'. The engine creates objects by put_if_absent or a writer and never changes them, except hints.
-// Owner: shared_ptr, shared by everything that works on the store. Threads: all methods from any thread.
-// Failure: `not_found`, `already_exists`, `unavailable` (may be retried), `unknown_outcome` (the write may or may
-// not have happened), `exhausted` (disk full, descriptors), `internal`; `key` is the object's path.
-// Durability: when a write returns success it survives power loss (I1).
+// What: named immutable objects under a root (a folder, a bucket prefix, memory). Names are relative paths
+// with '/' and no leading '/'. The engine creates objects by put_if_absent or a writer and never changes
+// them, except hints. Owner: shared_ptr, shared by everything that works on the store. Threads: all methods
+// from any thread. Failure: `not_found`, `already_exists`, `unavailable` (may be retried), `unknown_outcome`
+// (the write may or may not have happened), `exhausted` (disk full, descriptors), `internal`; `key` is the
+// object's path. Durability: when a write returns success it survives power loss (I1).
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ struct ByteRange {
 };
 
 struct ObjectInfo {
-  std::string path;             ///< relative to the store's root
+  std::string path;  ///< relative to the store's root
   std::uint64_t size_bytes = 0;
-  std::int64_t modified_us = 0; ///< wall time, microseconds
+  std::int64_t modified_us = 0;  ///< wall time, microseconds
 };
 
 struct Listing {
-  std::vector<ObjectInfo> objects;       ///< directly under the prefix (or all below it, if recursive), by name
+  std::vector<ObjectInfo> objects;  ///< directly under the prefix (or all below it, if recursive), by name
   std::vector<std::string> directories;  ///< names (not paths) directly under the prefix; empty if recursive
 };
 
@@ -64,7 +64,8 @@ class ObjectStore {
   /// Creates or replaces atomically. Only for hints and heartbeats.
   virtual Status put(std::string_view path, ByteView data) = 0;
   virtual Result<std::unique_ptr<ObjectWriter>> open_writer(std::string_view path) = 0;
-  /// A second name for the same bytes (server-side copy, hard link with a fresh mtime); `already_exists` if taken.
+  /// A second name for the same bytes (server-side copy, hard link with a fresh mtime); `already_exists` if
+  /// taken.
   virtual Status copy_or_link(std::string_view from, std::string_view to) = 0;
 
   /// Success also when there was no such object.
