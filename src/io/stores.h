@@ -45,8 +45,7 @@ enum class Verb {
 inline constexpr std::size_t kVerbCount = 11;
 std::string_view verb_name(Verb verb);
 
-/// Counts calls and bytes by verb.
-class CountingStore;
+/// Calls and bytes by verb.
 struct IoCounters {
   std::array<std::atomic<std::uint64_t>, kVerbCount> calls{};
   std::array<std::atomic<std::uint64_t>, kVerbCount> bytes{};
@@ -94,9 +93,7 @@ struct RetryOptions {
 ObjectStorePtr make_retry_store(ObjectStorePtr inner, std::shared_ptr<Clock> clock,
                                 std::shared_ptr<RandomSource> random, RetryOptions options = {});
 
-/// Keeps immutable objects' ranges in memory up to bytes_max (LRU by range); drops entries of removed
 /// objects.
-ObjectStorePtr make_caching_store(ObjectStorePtr inner, std::size_t bytes_max);
 
 /// "file:///abs/path", a plain path, or "memory://" (one shared per name).
 Result<ObjectStorePtr> open_store(const std::string& uri);
