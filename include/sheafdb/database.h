@@ -1,9 +1,9 @@
 // Database: a folder (or bucket) of stores, and the maintenance that runs behind them.
 //
-// What: `{root}/{name}.{kind}.lance/` per store. Opens stores on demand and keeps them resident; background sweeps
-// flush and merge them. The command line and the server use exactly this.
-// Owner: shared_ptr. Threads: all methods from any thread. Failure: `invalid` for a bad name, `not_found`,
-// `already_exists`; close() returns the first error of the stores' final flushes and names the store.
+// What: `{root}/{name}.{kind}.lance/` per store. Opens stores on demand and keeps them resident; background
+// sweeps flush and merge them. The command line and the server use exactly this. Owner: shared_ptr. Threads:
+// all methods from any thread. Failure: `invalid` for a bad name, `not_found`, `already_exists`; close()
+// returns the first error of the stores' final flushes and names the store.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct MaintenanceOptions {
   std::int64_t sweep_interval_ms = 1'000;
   std::uint64_t flush_bytes_max = 64u << 20;
   std::int64_t flush_age_ms_max = 30'000;
-  std::uint64_t merge_generations_min = 8;          ///< merge when this many are pending (OR)
+  std::uint64_t merge_generations_min = 8;  ///< merge when this many are pending (OR)
   std::uint64_t merge_bytes_min = 256u << 20;
   std::int64_t merge_age_ms_max = 600'000;
 };
@@ -52,7 +52,8 @@ struct StoreStats {
 
 struct MergeReport {
   std::string store;
-  std::uint64_t generations_merged = 0, rows_added = 0, duplicates_masked = 0, version = 0, generations_left = 0;
+  std::uint64_t generations_merged = 0, rows_added = 0, duplicates_masked = 0, version = 0,
+                generations_left = 0;
 };
 
 /// One object that verify found wrong.
@@ -87,7 +88,8 @@ class Database {
   virtual Result<std::shared_ptr<datagen::DatagenStore>> datagen(const std::string& name) = 0;
 
   /// Flushes and merges until nothing is left to merge. `kind` and `name` empty: every store.
-  virtual Result<std::vector<MergeReport>> merge(const std::string& kind = {}, const std::string& name = {}) = 0;
+  virtual Result<std::vector<MergeReport>> merge(const std::string& kind = {},
+                                                 const std::string& name = {}) = 0;
   virtual Result<StoreStats> stats(const std::string& kind, const std::string& name) = 0;
   virtual Result<VerifyReport> verify(const std::string& kind, const std::string& name, bool deep) = 0;
   /// Resident stores' statistics, without opening others; for metrics.

@@ -1,9 +1,9 @@
 // Datagen: an append-only log of immutable events per item; everything else is folded from it.
 //
 // Value types of the domain (events, folded items, overview) and DatagenStore, the store itself.
-// Owner: DatagenStore is a shared_ptr from Database. Threads: all methods from any thread. Failure: `invalid` with the
-// reference's validation texts; `conflict` for a re-used event id or a taken item_seq; others as documented.
-// Source: docs/datagen.md.
+// Owner: DatagenStore is a shared_ptr from Database. Threads: all methods from any thread. Failure: `invalid`
+// with the reference's validation texts; `conflict` for a re-used event id or a taken item_seq; others as
+// documented. Source: docs/datagen.md.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,26 @@ namespace sheaf::datagen {
 
 inline constexpr std::int32_t kSchemaVersion = 2;
 
-enum class EventType { kItemCreated, kStepStarted, kFieldSet, kFieldAppend, kStepCompleted, kFailed, kTerminal };
-enum class StepKind { kRoot, kLeaf, kSequence, kLoop, kMapReduce, kBranch, kSubPipeline, kConditional, kRouter };
+enum class EventType {
+  kItemCreated,
+  kStepStarted,
+  kFieldSet,
+  kFieldAppend,
+  kStepCompleted,
+  kFailed,
+  kTerminal
+};
+enum class StepKind {
+  kRoot,
+  kLeaf,
+  kSequence,
+  kLoop,
+  kMapReduce,
+  kBranch,
+  kSubPipeline,
+  kConditional,
+  kRouter
+};
 enum class ItemStatus { kRunning, kCompleted, kFiltered, kFailed };
 enum class ValueKind { kInt, kFloat, kBool, kStr, kJson, kBlob };
 
@@ -102,10 +120,10 @@ struct Cursor {
 };
 
 struct FoldedField {
-  bool append = false;                   ///< mode "append" or "set"
+  bool append = false;  ///< mode "append" or "set"
   std::optional<std::string> field_type;
   std::optional<std::int32_t> codec_version;
-  std::vector<Value> values;             ///< exactly one for "set"
+  std::vector<Value> values;  ///< exactly one for "set"
 };
 
 struct FoldedItem {
@@ -211,12 +229,14 @@ class StreamWriter {
   static StreamWriter resumed(const FoldedItem& item, Context context);
   /// The ITEM_CREATED event of a fresh stream.
   static Result<Event> created(const std::string& item_id, std::optional<std::string> parent_item_id,
-                               std::optional<std::string> query_tags_json, const Context& context, std::int64_t now_us);
+                               std::optional<std::string> query_tags_json, const Context& context,
+                               std::int64_t now_us);
 
   const std::string& item_id() const { return item_id_; }
   std::int32_t attempt() const { return attempt_; }
   Event step_started(const Position& position, std::int64_t now_us);
-  std::vector<Event> step_completed(const Position& position, const std::vector<FieldChange>& changes, std::int64_t now_us);
+  std::vector<Event> step_completed(const Position& position, const std::vector<FieldChange>& changes,
+                                    std::int64_t now_us);
   Event item_terminal(ItemStatus outcome, std::int64_t now_us);
   Event item_failed(const Position& position, std::string error_type, std::optional<std::string> error_dump,
                     std::optional<std::string> traceback, std::int64_t now_us);
@@ -233,9 +253,9 @@ class StreamWriter {
 };
 
 struct AppendResult {
-  std::uint64_t version = 0;   ///< base table version
-  std::uint64_t count = 0;     ///< events in the call
-  std::uint64_t stored = 0;    ///< fewer when some were there already
+  std::uint64_t version = 0;          ///< base table version
+  std::uint64_t count = 0;            ///< events in the call
+  std::uint64_t stored = 0;           ///< fewer when some were there already
   std::vector<std::string> warnings;  ///< e.g. events after TERMINAL (O11)
 };
 
@@ -264,10 +284,12 @@ class DatagenStore {
                                            std::optional<std::string> parent_item_id = {},
                                            std::optional<std::string> query_tags_json = {}) = 0;
   /// nullopt: never started.
-  virtual Result<std::optional<StreamWriter>> resume_stream(const std::string& item_id, const StreamWriter::Context& context) = 0;
+  virtual Result<std::optional<StreamWriter>> resume_stream(const std::string& item_id,
+                                                            const StreamWriter::Context& context) = 0;
 
   /// nullopt: never started. Lazy: blobs without bytes.
-  virtual Result<std::optional<FoldedItem>> fold_item(const std::string& item_id, bool load_blobs = false) = 0;
+  virtual Result<std::optional<FoldedItem>> fold_item(const std::string& item_id,
+                                                      bool load_blobs = false) = 0;
   virtual Result<std::vector<Event>> item_events(const std::string& item_id) = 0;
   virtual Result<std::vector<Event>> root_events(const std::string& root_item_id) = 0;
   virtual Result<std::vector<Failure>> item_failures(const std::string& item_id) = 0;
@@ -275,7 +297,8 @@ class DatagenStore {
   virtual Result<ItemTree> item_tree(const std::string& root_item_id) = 0;
   virtual Result<Overview> overview() = 0;
   /// Absent: never started; "unfoldable" for a damaged item (O8).
-  virtual Result<std::map<std::string, std::string>> root_item_statuses(const std::vector<std::string>& ids) = 0;
+  virtual Result<std::map<std::string, std::string>> root_item_statuses(
+      const std::vector<std::string>& ids) = 0;
   virtual Result<std::vector<StoreFailure>> failures(const FailureFilter& filter = {}) = 0;
   /// nullopt: no such event, or it holds no blob. Checksums are verified (O7).
   virtual Result<std::optional<std::string>> get_blob(const std::string& event_id) = 0;

@@ -1,8 +1,8 @@
 // Result<T>: how every SheafDB call reports failure.
 //
-// What: a value or an Error. The kind tells a caller what to do; the message is for people and names object, field
-// and limit; `key` carries the object path, field or JSON pointer the error is about.
-// Threads: plain values. Failure: no SheafDB function throws across its library's edge.
+// What: a value or an Error. The kind tells a caller what to do; the message is for people and names object,
+// field and limit; `key` carries the object path, field or JSON pointer the error is about. Threads: plain
+// values. Failure: no SheafDB function throws across its library's edge.
 #pragma once
 
 #include <string>
@@ -62,15 +62,14 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 #define SHEAF_CONCAT(a, b) SHEAF_CONCAT_INNER(a, b)
 
 /// Returns the error of `expr` (a Result) from the enclosing function, if it has one.
-#define SHEAF_RETURN_IF_ERROR(expr)                              \
-  do {                                                           \
-    if (auto sheaf_status = (expr); !sheaf_status)               \
-      return ::sheaf::fail(std::move(sheaf_status).error());     \
+#define SHEAF_RETURN_IF_ERROR(expr)                                                                       \
+  do {                                                                                                    \
+    if (auto sheaf_status = (expr); !sheaf_status) return ::sheaf::fail(std::move(sheaf_status).error()); \
   } while (false)
 
 /// SHEAF_ASSIGN(auto x, call()): the value of a Result, or return of its error.
 #define SHEAF_ASSIGN(lhs, expr) SHEAF_ASSIGN_INNER(SHEAF_CONCAT(sheaf_result_, __LINE__), lhs, expr)
-#define SHEAF_ASSIGN_INNER(tmp, lhs, expr)                 \
-  auto tmp = (expr);                                       \
-  if (!tmp) return ::sheaf::fail(std::move(tmp).error());  \
+#define SHEAF_ASSIGN_INNER(tmp, lhs, expr)                \
+  auto tmp = (expr);                                      \
+  if (!tmp) return ::sheaf::fail(std::move(tmp).error()); \
   lhs = std::move(*tmp)

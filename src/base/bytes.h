@@ -1,7 +1,7 @@
 // Bytes: an immutable, shared slice of memory. ByteView: a borrowed one.
 //
-// What: the currency of the I/O layer; slicing never copies, and the owner may be a heap block, a memory map or an
-// Arrow buffer. Threads: immutable, freely shared. Failure: none.
+// What: the currency of the I/O layer; slicing never copies, and the owner may be a heap block, a memory map
+// or an Arrow buffer. Threads: immutable, freely shared. Failure: none.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,9 @@ class Bytes {
   std::string_view text() const { return as_text(view_); }
   const std::shared_ptr<const void>& owner() const { return owner_; }
   /// Precondition: offset + length <= size().
-  Bytes slice(std::size_t offset, std::size_t length) const { return Bytes(owner_, view_.subspan(offset, length)); }
+  Bytes slice(std::size_t offset, std::size_t length) const {
+    return Bytes(owner_, view_.subspan(offset, length));
+  }
 
  private:
   std::shared_ptr<const void> owner_;

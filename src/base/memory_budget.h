@@ -18,7 +18,8 @@ class MemoryBudget;
 class MemoryReservation {
  public:
   MemoryReservation() = default;
-  MemoryReservation(std::shared_ptr<MemoryBudget> budget, std::size_t bytes) : budget_(std::move(budget)), bytes_(bytes) {}
+  MemoryReservation(std::shared_ptr<MemoryBudget> budget, std::size_t bytes)
+      : budget_(std::move(budget)), bytes_(bytes) {}
   ~MemoryReservation() { release(); }
   MemoryReservation(MemoryReservation&& other) noexcept;
   MemoryReservation& operator=(MemoryReservation&& other) noexcept;

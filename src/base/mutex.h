@@ -1,7 +1,7 @@
 // Mutex, MutexLock, CondVar with clang thread-safety annotations.
 //
-// Locking rules stand in the types: fields say which mutex guards them, and clang's -Wthread-safety checks it.
-// No mutex that an append needs is held across I/O by maintenance (I13).
+// Locking rules stand in the types: fields say which mutex guards them, and clang's -Wthread-safety checks
+// it. No mutex that an append needs is held across I/O by maintenance (I13).
 #pragma once
 
 #include <chrono>
@@ -54,7 +54,8 @@ class CondVar {
     lock.release();
   }
   /// False when the time ran out.
-  bool wait_for_us(Mutex& mutex, std::int64_t timeout_us) SHEAF_REQUIRES(mutex) SHEAF_NO_THREAD_SAFETY_ANALYSIS {
+  bool wait_for_us(Mutex& mutex, std::int64_t timeout_us)
+      SHEAF_REQUIRES(mutex) SHEAF_NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mutex.native(), std::adopt_lock);
     const auto status = condition_.wait_for(lock, std::chrono::microseconds(timeout_us));
     lock.release();

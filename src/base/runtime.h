@@ -1,8 +1,8 @@
 // Runtime: what engine code takes from its surroundings: time, randomness, threads, memory.
 //
-// One per process (or per test). Passed by value (shared pointers); every engine object keeps a copy, so the order of
-// destruction does not matter, and an object whose thread pool has been shut down still closes (I12): it runs the
-// work on the calling thread.
+// One per process (or per test). Passed by value (shared pointers); every engine object keeps a copy, so the
+// order of destruction does not matter, and an object whose thread pool has been shut down still closes
+// (I12): it runs the work on the calling thread.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,8 @@ struct RuntimeOptions {
 
 /// System clock and random source, a thread pool, one memory budget.
 Runtime make_runtime(const RuntimeOptions& options = {});
-/// Seeded randomness, a manual clock, and a pool without threads (tasks run when run_pending() is called, or inline).
+/// Seeded randomness, a manual clock, and a pool without threads (tasks run when run_pending() is called, or
+/// inline).
 Runtime make_test_runtime(std::uint64_t seed);
 
 }  // namespace sheaf

@@ -1,7 +1,7 @@
 // ThreadPool: background work (flush, merge, collection), never the append path.
 //
-// Threads: submit() from any thread. After shutdown(), or with zero threads and inline mode, submit() returns false
-// (the caller runs the task itself or drops it); tasks already queued run before shutdown() returns.
+// Threads: submit() from any thread. After shutdown(), or with zero threads and inline mode, submit() returns
+// false (the caller runs the task itself or drops it); tasks already queued run before shutdown() returns.
 // Failure: a task that throws is logged and dropped.
 #pragma once
 

@@ -1,4 +1,5 @@
-// Uuid: 16 bytes, text form in lower case with hyphens; v4 from a RandomSource, v5 (RFC 4122, SHA-1) from a name.
+// Uuid: 16 bytes, text form in lower case with hyphens; v4 from a RandomSource, v5 (RFC 4122, SHA-1) from a
+// name.
 #pragma once
 
 #include <array>

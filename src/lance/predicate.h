@@ -1,7 +1,8 @@
 // Predicate: a conjunction of simple column conditions that files can answer from statistics and sorted data.
 //
-// Equality, membership and half-open or closed ranges over top-level scalar columns. Evaluated exactly on rows
-// (null never matches, except by kIsNull); page statistics only skip what cannot match. Threads: immutable values.
+// Equality, membership and half-open or closed ranges over top-level scalar columns. Evaluated exactly on
+// rows (null never matches, except by kIsNull); page statistics only skip what cannot match. Threads:
+// immutable values.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,8 @@ struct Condition {
   enum class Op { kEqual, kIn, kLess, kLessEqual, kGreater, kGreaterEqual, kIsNull, kIsNotNull };
   std::string column;
   Op op = Op::kEqual;
-  std::vector<std::shared_ptr<arrow::Scalar>> values;  ///< one for comparisons, any number for kIn, none for null tests
+  std::vector<std::shared_ptr<arrow::Scalar>>
+      values;  ///< one for comparisons, any number for kIn, none for null tests
 };
 
 /// All conditions must hold. Empty: every row.

@@ -1,8 +1,8 @@
 // Schema: a Lance table's fields with their ids, and the two-way mapping to Arrow.
 //
 // What: Arrow says names and types; Lance adds stable field ids, logical type strings, primary-key marks and
-// metadata. Format: docs/formats/lance-table.md. Threads: immutable values. Failure: `unsupported` naming the field
-// for types that Lance (or this build) cannot store.
+// metadata. Format: docs/formats/lance-table.md. Threads: immutable values. Failure: `unsupported` naming the
+// field for types that Lance (or this build) cannot store.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ namespace sheaf::lance {
 inline constexpr std::string_view kTombstoneColumn = "_tombstone";
 /// Both spellings of the primary-key mark in field metadata; we write both.
 inline constexpr std::string_view kPrimaryKeyMetadata = "lance-schema:unenforced-primary-key";
-inline constexpr std::string_view kPrimaryKeyPositionMetadata = "lance-schema:unenforced-primary-key:position";
+inline constexpr std::string_view kPrimaryKeyPositionMetadata =
+    "lance-schema:unenforced-primary-key:position";
 
 struct Field {
   std::int32_t id = -1;
@@ -44,7 +45,8 @@ class Schema {
   Schema() = default;
   explicit Schema(std::vector<Field> fields, std::map<std::string, std::string> metadata = {});
 
-  /// Assigns ids in depth-first pre-order from `first_id`. Fields carrying kPrimaryKeyMetadata become the key.
+  /// Assigns ids in depth-first pre-order from `first_id`. Fields carrying kPrimaryKeyMetadata become the
+  /// key.
   static Result<Schema> from_arrow(const arrow::Schema& schema, std::int32_t first_id = 0);
   /// Field metadata included (primary-key marks as they were stored).
   Result<std::shared_ptr<arrow::Schema>> to_arrow() const;

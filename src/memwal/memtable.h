@@ -1,7 +1,7 @@
 // Memtable: acknowledged rows not yet in a published generation, with hash indexes.
 //
-// Append-only: batches in WAL order; a view is (memtable, number of batches) and never changes. Indexes: key →
-// newest row, look-up column value → rows. Threads: one appender at a time, readers from any thread.
+// Append-only: batches in WAL order; a view is (memtable, number of batches) and never changes. Indexes: key
+// → newest row, look-up column value → rows. Threads: one appender at a time, readers from any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,10 @@ struct RowRef {
 };
 
 struct MemtableSchema {
-  std::shared_ptr<arrow::Schema> schema;      ///< the table's Arrow schema, without `_tombstone`
-  std::string key_column;                     ///< utf8
-  std::vector<std::string> indexed_columns;   ///< utf8 columns with a hash index (datagen: item_id, root_item_id)
+  std::shared_ptr<arrow::Schema> schema;  ///< the table's Arrow schema, without `_tombstone`
+  std::string key_column;                 ///< utf8
+  std::vector<std::string>
+      indexed_columns;  ///< utf8 columns with a hash index (datagen: item_id, root_item_id)
 };
 
 class Memtable {
@@ -36,12 +37,13 @@ class Memtable {
   explicit Memtable(MemtableSchema schema);
 
   /// `tombstones`: empty, or one flag a row. `position`: the WAL entry the rows are in.
-  Status append(std::shared_ptr<arrow::RecordBatch> batch, const std::vector<bool>& tombstones, std::uint64_t position);
+  Status append(std::shared_ptr<arrow::RecordBatch> batch, const std::vector<bool>& tombstones,
+                std::uint64_t position);
 
   std::uint32_t batch_count() const;
   std::uint64_t row_count() const;
-  std::uint64_t bytes() const;                 ///< buffers plus index overhead, estimated
-  std::uint64_t first_position() const;        ///< 0 when empty
+  std::uint64_t bytes() const;           ///< buffers plus index overhead, estimated
+  std::uint64_t first_position() const;  ///< 0 when empty
   std::uint64_t last_position() const;
   const MemtableSchema& schema() const { return schema_; }
 
@@ -53,7 +55,8 @@ class Memtable {
   /// The newest row of `key` among the first `batch_limit` batches.
   std::optional<RowRef> find_key(std::string_view key, std::uint32_t batch_limit) const;
   /// All rows with `column` = `value`, oldest first. `column` must be indexed.
-  std::vector<RowRef> find_rows(const std::string& column, std::string_view value, std::uint32_t batch_limit) const;
+  std::vector<RowRef> find_rows(const std::string& column, std::string_view value,
+                                std::uint32_t batch_limit) const;
   std::shared_ptr<arrow::RecordBatch> batch_at(std::uint32_t index) const;
 
  private:

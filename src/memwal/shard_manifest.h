@@ -1,7 +1,8 @@
 // ShardManifest: the versioned record of one shard: who owns it, what is flushed, where replay starts.
 //
 // Format: docs/formats/memwal.md. Versions are created by put-if-absent, 1, 2, 3 … without gaps (I2).
-// Threads: values; ShardManifestLog from any thread. Failure: `data_loss` names the object; `fenced` from update().
+// Threads: values; ShardManifestLog from any thread. Failure: `data_loss` names the object; `fenced` from
+// update().
 #pragma once
 
 #include <cstdint>
@@ -39,13 +40,13 @@ struct ShardManifest {
   std::uint64_t version = 0;
   std::uint32_t shard_spec_id = 0;
   std::uint64_t writer_epoch = 0;
-  std::uint64_t replay_after = 0;        ///< WAL position up to which all rows are in published generations (I5)
-  std::uint64_t last_seen = 0;           ///< hint for the tip
+  std::uint64_t replay_after = 0;  ///< WAL position up to which all rows are in published generations (I5)
+  std::uint64_t last_seen = 0;     ///< hint for the tip
   std::uint64_t current_generation = 1;  ///< number of the next generation
   std::vector<GenerationEntry> generations;
   bool sealed = false;
-  std::optional<Uuid> claim_nonce;       ///< field 1000
-  std::optional<Holder> holder;          ///< field 1001
+  std::optional<Uuid> claim_nonce;  ///< field 1000
+  std::optional<Holder> holder;     ///< field 1001
   std::string unknown;
 
   std::string serialise() const;
@@ -62,11 +63,11 @@ class ShardManifestLog {
   ShardManifestLog(Runtime runtime, io::ObjectStorePtr shard_store, Uuid shard);
   /// nullopt: the shard does not exist. Hint, then probes forward; LIST as fallback.
   Result<std::optional<ShardManifest>> latest();
-  /// Creates `manifest.version` by put-if-absent. `already_exists`: lost. An unclear answer is settled by reading the
-  /// version back: ours only if claim nonce and content agree.
+  /// Creates `manifest.version` by put-if-absent. `already_exists`: lost. An unclear answer is settled by
+  /// reading the version back: ours only if claim nonce and content agree.
   Status create(const ShardManifest& manifest);
-  /// Compare-and-set loop (10 tries): latest must still have `epoch` (else `fenced`); `change` edits it; version + 1.
-  /// Returns what was written.
+  /// Compare-and-set loop (10 tries): latest must still have `epoch` (else `fenced`); `change` edits it;
+  /// version + 1. Returns what was written.
   Result<ShardManifest> update(std::uint64_t epoch, const std::function<Status(ShardManifest&)>& change);
 
  private:

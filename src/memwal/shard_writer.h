@@ -1,16 +1,17 @@
 // ShardWriter: the one live writer of a shard, from claim to close.
 //
-// claim(): shard manifest (epoch + 1, nonce, holder) → sentinel at the tip (kept for ever, I3) → replay → re-read of the
-// manifest (a higher epoch: fenced). append(): group commit; the first waiter is leader: it asks Admission for each
-// batch in order (a refused batch fails alone), writes all admitted batches as one WAL entry at the next dense position
-// (I4), applies them to the memtable in order, wakes the others. Success means durable (I1). An unclear put is settled
-// before anything else is written to the shard: only the same bytes may be tried at the same position; if it cannot be
-// settled the writer is dead (`unknown_outcome` for its callers) and must be claimed anew.
-// flush(): freezes the memtable, writes generation g, publishes (epoch checked; replay_after moves with it, I5).
-// Appends never wait for it (I13) unless `frozen_memtables_max` are waiting: then they are slowed, then `exhausted`.
-// Owner: LsmTable. Threads: all methods from any thread. Failure: after `fenced` or a dead writer every append fails;
-// close() returns the error of its final flush (I12); the destructor closes, and logs store, shard, error and what
-// stays recoverable. Rules marked ▲ in docs/formats/memwal.md name the line that upholds them.
+// claim(): shard manifest (epoch + 1, nonce, holder) → sentinel at the tip (kept for ever, I3) → replay →
+// re-read of the manifest (a higher epoch: fenced). append(): group commit; the first waiter is leader: it
+// asks Admission for each batch in order (a refused batch fails alone), writes all admitted batches as one
+// WAL entry at the next dense position (I4), applies them to the memtable in order, wakes the others. Success
+// means durable (I1). An unclear put is settled before anything else is written to the shard: only the same
+// bytes may be tried at the same position; if it cannot be settled the writer is dead (`unknown_outcome` for
+// its callers) and must be claimed anew. flush(): freezes the memtable, writes generation g, publishes (epoch
+// checked; replay_after moves with it, I5). Appends never wait for it (I13) unless `frozen_memtables_max` are
+// waiting: then they are slowed, then `exhausted`. Owner: LsmTable. Threads: all methods from any thread.
+// Failure: after `fenced` or a dead writer every append fails; close() returns the error of its final flush
+// (I12); the destructor closes, and logs store, shard, error and what stays recoverable. Rules marked ▲ in
+// docs/formats/memwal.md name the line that upholds them.
 #pragma once
 
 #include <cstdint>
@@ -32,23 +33,27 @@ class Admission {
   virtual ~Admission() = default;
   /// A group begins: nothing of it is visible yet.
   virtual void begin_group() = 0;
-  /// Rows to store (fewer than given where a row is already stored with the same content; zero rows: nothing to do),
-  /// or the error of this batch alone. Sees the batches admitted before it in this group.
-  virtual Result<std::shared_ptr<arrow::RecordBatch>> admit(const std::shared_ptr<arrow::RecordBatch>& batch) = 0;
-  /// The group's admitted rows are durable and in the memtable (`stored`), or were not stored (false: forget them).
+  /// Rows to store (fewer than given where a row is already stored with the same content; zero rows: nothing
+  /// to do), or the error of this batch alone. Sees the batches admitted before it in this group.
+  virtual Result<std::shared_ptr<arrow::RecordBatch>> admit(
+      const std::shared_ptr<arrow::RecordBatch>& batch) = 0;
+  /// The group's admitted rows are durable and in the memtable (`stored`), or were not stored (false: forget
+  /// them).
   virtual void end_group(bool stored) = 0;
 };
 
 struct ShardWriterOptions {
   Uuid shard;
-  std::string store_name;                          ///< for messages
+  std::string store_name;  ///< for messages
   Holder holder;
   MemtableSchema memtable;
-  std::function<Result<GenerationLayout>()> layout;  ///< asked at each flush: the live schema may have grown (I9)
-  std::uint64_t entry_bytes_max = 16u << 20;       ///< a group closes at this size
-  std::uint64_t flush_bytes_max = 64u << 20;       ///< over it the memtable is frozen and flushed in the background
+  std::function<Result<GenerationLayout>()>
+      layout;                                 ///< asked at each flush: the live schema may have grown (I9)
+  std::uint64_t entry_bytes_max = 16u << 20;  ///< a group closes at this size
+  std::uint64_t flush_bytes_max = 64u
+                                  << 20;  ///< over it the memtable is frozen and flushed in the background
   std::uint64_t flush_rows_max = 1'000'000;
-  std::int64_t flush_age_us_max = 30'000'000;      ///< used by flush_if_due()
+  std::int64_t flush_age_us_max = 30'000'000;  ///< used by flush_if_due()
   std::uint32_t frozen_memtables_max = 4;
 };
 
@@ -76,20 +81,22 @@ class ShardWriter {
  public:
   virtual ~ShardWriter() = default;
 
-  /// The whole claim. `fenced` naming the holder if another writer claimed meanwhile; `unavailable` naming the holder
-  /// is the caller's policy, not decided here. `shard_store` is rooted at `_mem_wal/{shard}`; `table_store` at the table.
+  /// The whole claim. `fenced` naming the holder if another writer claimed meanwhile; `unavailable` naming
+  /// the holder is the caller's policy, not decided here. `shard_store` is rooted at `_mem_wal/{shard}`;
+  /// `table_store` at the table.
   static Result<std::unique_ptr<ShardWriter>> claim(Runtime runtime, io::ObjectStorePtr table_store,
-                                                    io::ObjectStorePtr shard_store, ShardWriterOptions options,
+                                                    io::ObjectStorePtr shard_store,
+                                                    ShardWriterOptions options,
                                                     std::shared_ptr<Admission> admission);
 
   virtual Result<AppendReceipt> append(std::shared_ptr<arrow::RecordBatch> batch) = 0;
 
-  /// Newest first: active memtable, then frozen ones. With the manifest known to this writer: a generation leaves the
-  /// frozen list only after its manifest version is published.
+  /// Newest first: active memtable, then frozen ones. With the manifest known to this writer: a generation
+  /// leaves the frozen list only after its manifest version is published.
   virtual std::vector<MemtableView> views() = 0;
-  /// views() and the newest manifest this writer knows, taken together: a row is in exactly one of the views or in a
-  /// generation below `manifest->current_generation`. No I/O, and never waits for a flush or for admission, which calls
-  /// it on the leader's thread.
+  /// views() and the newest manifest this writer knows, taken together: a row is in exactly one of the views
+  /// or in a generation below `manifest->current_generation`. No I/O, and never waits for a flush or for
+  /// admission, which calls it on the leader's thread.
   virtual ShardState state() = 0;
 
   /// Freezes and flushes everything acknowledged so far; waits.
@@ -106,13 +113,14 @@ class ShardWriter {
   virtual const Uuid& shard() const = 0;
 };
 
-/// WAL rows of a shard after `replay_after` up to the first missing position, for readers that do not own the shard.
+/// WAL rows of a shard after `replay_after` up to the first missing position, for readers that do not own the
+/// shard.
 struct WalTail {
   std::shared_ptr<Memtable> rows;
   std::uint64_t replay_after = 0;
   std::uint64_t tip = 0;
 };
-Result<WalTail> read_wal_tail(const Runtime& runtime, const io::ObjectStorePtr& shard_store, const ShardManifest& manifest,
-                              const MemtableSchema& schema);
+Result<WalTail> read_wal_tail(const Runtime& runtime, const io::ObjectStorePtr& shard_store,
+                              const ShardManifest& manifest, const MemtableSchema& schema);
 
 }  // namespace sheaf::memwal

@@ -1,8 +1,9 @@
 // WAL entries: one object per position, an Arrow IPC stream plus our trailer.
 //
 // Format: docs/formats/memwal.md, "WAL entry". The stream has the table's columns and `_tombstone`, and
-// `writer_epoch` as its only schema metadata; after the end-of-stream mark comes 16 bytes nonce, CRC-32C of all before
-// it, magic "SHEAFWAL". Threads: pure functions. Failure: `data_loss` naming the object for damaged entries.
+// `writer_epoch` as its only schema metadata; after the end-of-stream mark comes 16 bytes nonce, CRC-32C of
+// all before it, magic "SHEAFWAL". Threads: pure functions. Failure: `data_loss` naming the object for
+// damaged entries.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +33,16 @@ struct WalEntry {
 };
 
 /// `schema` is the table's Arrow schema (field metadata included, no `_tombstone`); every batch must have it.
-Result<Bytes> encode_wal_entry(const arrow::Schema& schema, std::uint64_t epoch, const Uuid& nonce, const Batches& batches);
+Result<Bytes> encode_wal_entry(const arrow::Schema& schema, std::uint64_t epoch, const Uuid& nonce,
+                               const Batches& batches);
 Result<Bytes> encode_sentinel(std::uint64_t epoch, const Uuid& nonce);
 
 enum class EntryState { kGood, kTorn };
 /// kTorn: one of ours whose trailer is missing or whose CRC is wrong, or bytes that are no Arrow stream.
 struct DecodedEntry {
   EntryState state = EntryState::kTorn;
-  WalEntry entry;         ///< valid if kGood
-  std::string reason;     ///< why torn
+  WalEntry entry;      ///< valid if kGood
+  std::string reason;  ///< why torn
 };
 Result<DecodedEntry> decode_wal_entry(const Bytes& object, const std::string& path);
 

@@ -1,9 +1,9 @@
 // FileWriter: writes one Lance data file, version 2.1 or 2.2, streaming.
 //
-// Owner: the caller; one thread. Batches are buffered to a row group (rows and bytes bounded), whose columns' pages
-// are then written next to each other, so that one item's rows are one or two reads. Failure: `unsupported` names a
-// column whose type cannot be written; I/O errors come through; after a failure the object is dead and nothing is
-// visible. Format: docs/formats/lance-file.md.
+// Owner: the caller; one thread. Batches are buffered to a row group (rows and bytes bounded), whose columns'
+// pages are then written next to each other, so that one item's rows are one or two reads. Failure:
+// `unsupported` names a column whose type cannot be written; I/O errors come through; after a failure the
+// object is dead and nothing is visible. Format: docs/formats/lance-file.md.
 #pragma once
 
 #include <memory>
@@ -25,11 +25,12 @@ struct FileWriterOptions {
   FileVersion version = kVersion22;
   std::uint64_t row_group_rows_max = 65'536;
   std::uint64_t row_group_bytes_max = 2u << 20;  ///< Arrow bytes; a single larger row is a group of its own
-  std::uint64_t zstd_value_bytes_min = 32u << 10;  ///< full-zip values from this size are compressed one by one
-  bool compress_text = true;                      ///< LZ4 or zstd over mini-block chunks of strings
-  std::vector<std::string> statistics_columns;    ///< top-level scalars; page bounds are kept for these
-  std::vector<std::string> filter_columns;        ///< top-level; a bloom filter is kept for these
-  std::vector<std::string> sorted_by;             ///< stated by the caller, stored in the statistics
+  std::uint64_t zstd_value_bytes_min = 32u
+                                       << 10;   ///< full-zip values from this size are compressed one by one
+  bool compress_text = true;                    ///< LZ4 or zstd over mini-block chunks of strings
+  std::vector<std::string> statistics_columns;  ///< top-level scalars; page bounds are kept for these
+  std::vector<std::string> filter_columns;      ///< top-level; a bloom filter is kept for these
+  std::vector<std::string> sorted_by;           ///< stated by the caller, stored in the statistics
 };
 
 struct WrittenFile {
@@ -46,7 +47,8 @@ struct WrittenFile {
 class FileWriter {
  public:
   virtual ~FileWriter() = default;
-  /// `schema` gives names, types and field ids of every column; batches must have exactly its top-level columns.
+  /// `schema` gives names, types and field ids of every column; batches must have exactly its top-level
+  /// columns.
   static Result<std::unique_ptr<FileWriter>> create(io::ObjectStorePtr store, std::string path, Schema schema,
                                                     FileWriterOptions options = {});
   virtual Status write(const arrow::RecordBatch& batch) = 0;

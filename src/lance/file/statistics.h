@@ -1,9 +1,10 @@
-// FileStatistics: what our data files carry in extra global buffers, so that a file alone answers "can this row be
-// here, and on which pages": per statistics column and page the row count, null count, min and max; per filter
-// column a split-block bloom filter over its values.
+// FileStatistics: what our data files carry in extra global buffers, so that a file alone answers "can this
+// row be here, and on which pages": per statistics column and page the row count, null count, min and max;
+// per filter column a split-block bloom filter over its values.
 //
-// Format: docs/formats/lance-file.md, "Extra global buffers". A file without them (written by others) simply has
-// none. Bounds of strings are truncated to 64 bytes: min down, max up, flagged inexact. Threads: immutable.
+// Format: docs/formats/lance-file.md, "Extra global buffers". A file without them (written by others) simply
+// has none. Bounds of strings are truncated to 64 bytes: min down, max up, flagged inexact. Threads:
+// immutable.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ struct PageBounds {
   std::shared_ptr<arrow::Scalar> max;
 };
 
-/// Parquet-style split-block filter (memwal format page §5): 256-bit blocks, SipHash-1-3 over the tagged value.
+/// Parquet-style split-block filter (memwal format page §5): 256-bit blocks, SipHash-1-3 over the tagged
+/// value.
 class BloomFilter {
  public:
   /// Sized for `distinct_values` at about one false positive in a thousand.

@@ -1,7 +1,7 @@
 // Manifest: one version of a Lance table, as values.
 //
-// Parsed from and serialised to the protobuf of docs/formats/lance-table.md; fields we do not understand are kept and
-// written back. Threads: immutable once built; shared_ptr<const Manifest>.
+// Parsed from and serialised to the protobuf of docs/formats/lance-table.md; fields we do not understand are
+// kept and written back. Threads: immutable once built; shared_ptr<const Manifest>.
 #pragma once
 
 #include <cstdint>
@@ -83,10 +83,10 @@ struct Manifest {
   std::string transaction_file;
   std::map<std::string, std::string> config;
   std::map<std::string, std::string> table_metadata;
-  std::vector<IndexEntry> indices;        ///< without the MemWAL entry
-  std::optional<MemWalDetails> mem_wal;   ///< nullopt: the table has no `__lance_mem_wal` index
-  std::string serialised_transaction;     ///< inline transaction section; empty if none
-  std::string unknown;                    ///< top-level manifest fields we keep
+  std::vector<IndexEntry> indices;       ///< without the MemWAL entry
+  std::optional<MemWalDetails> mem_wal;  ///< nullopt: the table has no `__lance_mem_wal` index
+  std::string serialised_transaction;    ///< inline transaction section; empty if none
+  std::string unknown;                   ///< top-level manifest fields we keep
 
   const Fragment* find_fragment(std::uint64_t id) const;
   std::uint64_t live_rows() const;
