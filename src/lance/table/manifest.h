@@ -56,7 +56,8 @@ struct MergedGeneration {
 /// MemWalIndexDetails. The parts we do not interpret are kept as serialised bytes.
 struct MemWalDetails {
   std::vector<MergedGeneration> merged;  ///< field 9: the watermark per shard
-  std::string rest;                      ///< every other field, serialised
+  std::string rest;                      ///< every other field of the details, serialised
+  std::string entry;                     ///< the index entry around the details, serialised without them
   /// As lance-context writes it for a new store: one shard, spec 1, "unsharded".
   static MemWalDetails for_new_table();
   std::uint64_t watermark_of(const Uuid& shard) const;  ///< 0: nothing merged
@@ -93,6 +94,9 @@ struct Manifest {
 };
 
 using ManifestPtr = std::shared_ptr<const Manifest>;
+
+/// The whole object. Sets what every write sets anew (writer, sections, checksum).
+std::string serialise_manifest(const Manifest& manifest);
 
 /// The whole `_versions/*.manifest` object. CRC-32C of ours is checked when present (`data_loss`).
 Result<ManifestPtr> parse_manifest(ByteView object, const std::string& path);
