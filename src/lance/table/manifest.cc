@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/checksum.h"
+#include "lance/protobuf_log.h"
 #include "lance/schema_proto.h"
 #include "lance/table/fragment_proto.h"
 
@@ -253,6 +254,7 @@ std::string serialise_manifest(const Manifest& manifest) {
 }
 
 Result<ManifestPtr> parse_manifest(ByteView object, const std::string& path) {
+  silence_protobuf_log();
   if (object.size() < kFooterBytes + 4)
     return damaged(path, fmt::format("it has only {} bytes", object.size()));
   if (as_text(object.last(4)) != kMagic) return damaged(path, "it does not end with LANC");
