@@ -99,6 +99,8 @@ std::uint64_t ValueSink::word(std::uint64_t index) const {
 void ValueSink::append_slot_of(const ValueSink& other, std::uint64_t slot_index) {
   if (shape_ == Shape::kVariable) {
     append_bytes(other.slot(slot_index));
+  } else if (shape_ == Shape::kBits) {
+    append_bit(other.bit(slot_index));
   } else {
     append_fixed(other.slot(slot_index));
   }

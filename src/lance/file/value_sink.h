@@ -34,6 +34,7 @@ class ValueSink {
   /// Another sink's slot.
   void append_slot_of(const ValueSink& other, std::uint64_t slot);
   ByteView slot(std::uint64_t index) const;
+  bool bit(std::uint64_t index) const { return ((data_[index / 8] >> (index % 8)) & 1) != 0; }
   /// Little-endian value of a fixed slot of at most 8 bytes.
   std::uint64_t word(std::uint64_t index) const;
   void reserve_bytes(std::uint64_t bytes) { data_.reserve(data_.size() + bytes); }
