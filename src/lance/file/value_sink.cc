@@ -11,7 +11,9 @@ namespace {
 std::shared_ptr<arrow::Buffer> buffer_of(std::vector<std::uint8_t> bytes) {
   struct Owner final : arrow::Buffer {
     explicit Owner(std::vector<std::uint8_t> data) : arrow::Buffer(nullptr, 0), bytes(std::move(data)) {
-      data_ = bytes.data();
+      // Arrow takes a null pointer for a missing buffer, even where there are no bytes.
+      static constexpr std::uint8_t kNothing[1] = {};
+      data_ = bytes.empty() ? kNothing : bytes.data();
       size_ = capacity_ = static_cast<std::int64_t>(bytes.size());
     }
     std::vector<std::uint8_t> bytes;
