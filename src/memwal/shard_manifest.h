@@ -71,6 +71,10 @@ class ShardManifestLog {
   Result<ShardManifest> update(std::uint64_t epoch, const std::function<Status(ShardManifest&)>& change);
 
  private:
+  Result<std::optional<ShardManifest>> read(std::uint64_t version);
+  Result<std::uint64_t> newest_from(std::uint64_t known);
+  Result<std::uint64_t> newest_by_listing();
+
   Runtime runtime_;
   io::ObjectStorePtr store_;
   Uuid shard_;

@@ -45,7 +45,8 @@ std::shared_ptr<arrow::Array> plain(const std::shared_ptr<arrow::Array>& array) 
 void expect_same(const arrow::RecordBatch& got, const arrow::RecordBatch& expected, const std::string& what) {
   ASSERT_EQ(got.num_rows(), expected.num_rows()) << what;
   for (int i = 0; i < expected.num_columns(); ++i) {
-    ASSERT_TRUE(got.column(i)->ValidateFull().ok()) << got.column(i)->ValidateFull().ToString() << what << " " << expected.schema()->field(i)->name();
+    ASSERT_TRUE(got.column(i)->ValidateFull().ok())
+        << got.column(i)->ValidateFull().ToString() << what << " " << expected.schema()->field(i)->name();
     ASSERT_TRUE(same(*plain(got.column(i)), *plain(expected.column(i))))
         << what << ", column " << expected.schema()->field(i)->name();
   }
