@@ -30,8 +30,11 @@ std::string unknown_of(const google::protobuf::Message& message) {
   return bytes;
 }
 
+constexpr std::size_t kChecksumFieldBytes = 6;
+
+/// Of a message that begins with the checksum field, with the checksum zeroed.
 std::uint32_t checksum_of(std::string message) {
-  std::memset(message.data() + message.size() - 4, 0, 4);
+  std::memset(message.data() + kChecksumKey.size(), 0, 4);
   return crc32c(as_bytes(message));
 }
 
@@ -99,11 +102,12 @@ std::string ShardManifest::serialise() const {
     target.set_process_id(holder->process_id);
     target.set_started_us(holder->started_us);
   }
-  std::string bytes = message.SerializeAsString() + unknown;
-  bytes += kChecksumKey;
+  // In front, so that a manifest cut short anywhere still says that it should have one.
+  std::string bytes(kChecksumKey);
   bytes.append(4, '\0');
+  bytes += message.SerializeAsString() + unknown;
   const std::uint32_t crc = checksum_of(bytes);
-  std::memcpy(bytes.data() + bytes.size() - 4, &crc, 4);
+  std::memcpy(bytes.data() + kChecksumKey.size(), &crc, 4);
   return bytes;
 }
 
@@ -117,8 +121,8 @@ Result<ShardManifest> ShardManifest::parse(ByteView bytes, const std::string& pa
     return damaged("it does not parse");
   const std::string text(as_text(bytes));
   if (message.has_sheaf_crc32c()) {
-    const bool last = text.size() >= 6 && std::string_view(text).substr(text.size() - 6, 2) == kChecksumKey;
-    if (!last || checksum_of(text) != message.sheaf_crc32c()) return damaged("its CRC-32C is wrong");
+    const bool first = text.size() >= kChecksumFieldBytes && text.starts_with(kChecksumKey);
+    if (!first || checksum_of(text) != message.sheaf_crc32c()) return damaged("its CRC-32C is wrong");
   } else if (!message.claim_nonce().empty() || message.has_holder()) {
     return damaged("its CRC-32C is missing");
   }
